@@ -11,6 +11,7 @@
 #include "runtime/device_failure.hpp"
 #include "runtime/device_pace.hpp"
 #include "runtime/opencl_programs.hpp"
+#include "runtime/queued_tasks.hpp"
 #include "runtime/taken_workers.hpp"
 #include "runtime/task_gaps.hpp"
 #include "runtime/task_recording.hpp"
@@ -115,11 +116,8 @@ int can_execute(unsigned worker, starpu_task* task, unsigned implementation) {
 template <class Function>
 std::vector<double> on_each_worker(Function function) {
   std::vector<double> values;
-  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
-    const int worker = static_cast<int>(id);
-    if (const auto implementation = implementation_on(worker)) {
-      values.push_back(function(worker, *implementation));
-    }
+  for (const int worker : workers_with_all()) {
+    values.push_back(function(worker, *implementation_on(worker)));
   }
   return values;
 }
@@ -168,6 +166,14 @@ std::optional<unsigned> implementation_on(int worker) {
   }
   if (allowed() == Allowed::opencl) return {};
   return allowed() == Allowed::scalar ? kScalar : kSimd;
+}
+
+std::vector<int> workers_with_all() {
+  std::vector<int> workers;
+  for (unsigned id = 0; id < starpu_worker_get_count(); ++id) {
+    if (implementation_on(static_cast<int>(id))) workers.push_back(static_cast<int>(id));
+  }
+  return workers;
 }
 
 void allow(Allowed implementations, int worker) {
@@ -268,10 +274,12 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
         std::malloc(accesses.size() * sizeof(task->modes[0])));
     if (task->dyn_handles == nullptr || task->dyn_modes == nullptr) throw std::bad_alloc();
   }
+  const QueuedTasks* const queued = QueuedTasks::current();
   int index = 0;
   for (const Access& access : accesses) {
     STARPU_TASK_SET_HANDLE(task, access.handle, index);
-    STARPU_TASK_SET_MODE(task, access.mode, index);
+    const starpu_data_access_mode mode = queued == nullptr ? access.mode : queued->mode(access);
+    STARPU_TASK_SET_MODE(task, mode, index);
     ++index;
   }
   const TaskLabel label = LabelledTasks::current();
@@ -279,6 +287,7 @@ void Codelet::submit_copy(std::span<const Access> accesses, const void* argument
   if (copy == nullptr) throw std::bad_alloc();
   std::memcpy(copy, arguments, size);
   static_cast<TaskArguments*>(copy)->label = label;
+  if (queued != nullptr) static_cast<TaskArguments*>(copy)->worker = queued->worker();
   task->cl_arg = copy;
   task->cl_arg_size = size;
   task->cl_arg_free = 1;

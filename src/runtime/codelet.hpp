@@ -79,6 +79,8 @@ inline std::uint32_t footprint(starpu_task* task) { return arguments_of_task(tas
 /// By which implementation of its kind's a worker may run tasks of codelets that have all; none: it
 /// may not.
 std::optional<unsigned> implementation_on(int worker);
+/// Those that may.
+std::vector<int> workers_with_all();
 
 /// Expected durations of a task of any codelet with all implementations, on each worker that may
 /// run it; NaN where none of its size or another has been measured.

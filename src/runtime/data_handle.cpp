@@ -56,6 +56,18 @@ void DataHandle::bring_to_devices() const {
   }
 }
 
+void DataHandle::leave_to_device(int worker, starpu_data_access_mode mode) const {
+  const int node = static_cast<int>(starpu_worker_get_memory_node(static_cast<unsigned>(worker)));
+  Arrival brought;
+  require(starpu_data_acquire_on_node_cb(
+              handle_, node, mode, [](void* arrival) { static_cast<Arrival*>(arrival)->tell(); },
+              &brought),
+          "a device");
+  brought.wait();
+  starpu_data_release_on_node(handle_, node);
+  codelets::throw_if_failed();
+}
+
 void Arrival::tell() {
   const std::lock_guard lock(mutex_);
   told_ = true;

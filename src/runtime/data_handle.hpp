@@ -42,6 +42,12 @@ class DataHandle {
   /// device may never come.
   /// @throws RunError when StarPU refuses
   void bring_to_devices() const;
+  /// Waits for the tasks that use it; then the only copy is a device's, for tasks that write it
+  /// though StarPU does not know (codelets::QueuedTasks), or after them.
+  /// @param worker which drives the device
+  /// @param mode   STARPU_W: whatever the contents are; STARPU_RW: they count
+  /// @throws RunError when StarPU refuses, or a task has failed
+  void leave_to_device(int worker, starpu_data_access_mode mode) const;
 
  private:
   DataHandle(int home, const void* data, std::size_t size, std::size_t element_size);

@@ -16,6 +16,7 @@
 #include "sampling/near_moves.hpp"
 #include "sampling/pair_virial.hpp"
 #include "sampling/pending_windows.hpp"
+#include "sampling/queued_windows.hpp"
 #include "sampling/team_windows.hpp"
 #include "sampling/window_loads.hpp"
 
@@ -273,6 +274,7 @@ class StarpuChain final : public Chain {
   std::int64_t windows_made_ = 0;
   std::vector<DataHandle> spare_records_;
   TeamWindows<Real> team_;
+  QueuedWindows<Real> queued_;
   bool of_other_precision_ = false;  ///< the restored energies with the density
   std::unique_ptr<DensityUpdate<Real>> update_;
   std::unique_ptr<PairVirial<Real>> virial_;  ///< null: never asked for
@@ -372,15 +374,21 @@ void StarpuChain<Real>::submit(const ChainSegment& segment, PendingWindows& wind
   if (team_.active()) {
     team_.submit({range_from(segment, windows.first_step), windows.extents, tuning(segment),
                   windows.record.get()});
+  } else if (queued_.active()) {
+    const codelets::QueuedTasks in_order(queued_.worker(), windows.record.get());
+    submit_terms(segment, windows);
   } else if (sizes_.windows_per_task == 0) {
     submit_terms(segment, windows);
   } else {
     submit_whole(segment, windows);
   }
-  if (is_due(windows.end(), segment.virial_interval)) {
+  const bool virial = is_due(windows.end(), segment.virial_interval);
+  const bool frame = is_due(windows.end(), segment.frame_interval);
+  if (queued_.active() && (virial || frame)) queued_.settle(data_);
+  if (virial) {
     windows.virial = std::make_unique<PendingVirial>(virial_->submit(data_));
   }
-  if (is_due(windows.end(), segment.frame_interval)) {
+  if (frame) {
     windows.frame = std::make_unique<HostCopy>(data_.lattice);
   }
 }
@@ -429,6 +437,7 @@ StepPace StarpuChain<Real>::run_windows(const ChainSegment& segment, std::uint64
     const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
     return StepPace{passed.count(), step - first};
   };
+  if (terms) queued_.begin(data_, window_, loads_.operations(sizes_.window));
   std::deque<PendingWindows> pending;
   const auto observe_first = [&] {
     observe(pending.front(), observer);
@@ -439,10 +448,14 @@ StepPace StarpuChain<Real>::run_windows(const ChainSegment& segment, std::uint64
     submit(segment, pending.back());
     step = pending.back().end();
     // A team's tasks wait for each other: none may be before what reads the first member's state.
-    const bool wait = team_.active() && pending.back().virial != nullptr;
+    // Those of a device's queue do not wait for what reads its data.
+    const bool virial = pending.back().virial != nullptr;
+    const bool wait = (team_.active() && virial) ||
+                      (queued_.active() && (virial || pending.back().frame != nullptr));
     while (pending.size() >= (wait ? 1 : ahead)) observe_first();
   }
   while (!pending.empty()) observe_first();
+  queued_.end(data_);
   return pace();
 }
 

@@ -5,16 +5,20 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "codelets/operations.hpp"
 #include "kernels/common/layout.h"
 #include "runtime/opencl_programs.hpp"
+#include "runtime/queued_tasks.hpp"
 
 namespace starpmc {
 namespace {
 
 constexpr double kPartMilliseconds = 1;
+/// Of workers as fast as the fastest: where all together are fewer, parts are of no use to it.
+constexpr double kWorthSharing = 2;
 /// Long enough that StarPU's cost of a task (some 10 us) and the wait for the next one do not
 /// count, short enough that several are on their way and none is late for a frame.
 constexpr double kWindowsMilliseconds = 4;
@@ -135,11 +139,33 @@ std::size_t windows_per_task(TaskSize size, const Workload& window, unsigned cha
   return windows;
 }
 
+int device_alone(const std::vector<Workload>& operations) {
+#ifdef STARPU_SIMGRID
+  return codelets::kAnyWorker;  // there is no queue
+#endif
+  if (!codelets::workers_keep_order()) return codelets::kAnyWorker;
+  std::vector<double> speeds;
+  for (const Workload& operation : operations) {
+    const std::vector<double> workers =
+        codelets::expected_milliseconds(operation.codelet, operation.work);
+    speeds.resize(workers.size());
+    for (std::size_t i = 0; i < workers.size(); ++i) speeds[i] += workers[i];
+  }
+  for (double& speed : speeds) speed = 1 / speed;
+  const auto fastest = std::ranges::max_element(speeds);
+  if (fastest == speeds.end()) return codelets::kAnyWorker;
+  const double together = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+  // Also where a speed is unknown.
+  if (!(together < kWorthSharing * *fastest)) return codelets::kAnyWorker;
+  const int worker =
+      codelets::workers_with_all()[static_cast<std::size_t>(fastest - speeds.begin())];
+  return starpu_worker_get_type(worker) == STARPU_OPENCL_WORKER ? worker : codelets::kAnyWorker;
+}
+
 std::size_t task_parts(const Workload& whole, unsigned chains) {
   const Expectation expectation = expect(whole);
   const double workers = expectation.share(chains);
-  // Where one worker is much faster than all others, parts are of no use to it.
-  if (workers < 2) return 1;
+  if (workers < kWorthSharing) return 1;
   return static_cast<std::size_t>(
       std::clamp(expectation.milliseconds / kPartMilliseconds, 1.0, std::floor(2 * workers)));
 }

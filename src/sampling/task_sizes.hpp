@@ -38,6 +38,11 @@ std::uint32_t visits_in_turn();
 /// @param chains that share the workers; 0: one for each worker
 std::size_t windows_per_task(TaskSize size, const Workload& window, unsigned chains);
 
+/// The worker whose device makes a window's terms alone as fast as all workers together, by the
+/// performance models; codelets::kAnyWorker: none, or one of the workers has yet to be measured.
+/// @param operations what a window has to do
+int device_alone(const std::vector<Workload>& operations);
+
 /// Number of tasks to split an operation into: about a millisecond each on the fastest worker, and
 /// no more than a chain's share of the workers of about its speed can take. The performance model
 /// knows how fast they are; where it has not seen the operation on all of them, a guess has to do.
