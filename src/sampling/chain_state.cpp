@@ -242,13 +242,17 @@ void submit_fields(const ChainData<Real>& data, const WindowBuffers<Real>& windo
   const codelets::WindowHandles handles = data.handles(window);
   if (data.density != nullptr) {
     const auto& parts = data.density->parts();
+    const bool whole = parts.size() == 1;
     for (std::size_t part = 0; part < parts.size(); ++part) {
+      const DataHandle& energies = whole ? window.grid_energies : window.grid_partials[part];
       codelets::qmmm_coulomb_grid<Real>(handles, arguments, parts[part].blocks,
                                         parts[part].headers.get(), parts[part].points.get(),
-                                        window.grid_partials[part].get());
+                                        energies.get());
     }
-    codelets::qmmm_coulomb_grid_reduce<Real>(arguments, raw_handles(window.grid_partials),
-                                             window.grid_energies.get());
+    if (!whole) {
+      codelets::qmmm_coulomb_grid_reduce<Real>(arguments, raw_handles(window.grid_partials),
+                                               window.grid_energies.get());
+    }
   }
   if (data.reference != nullptr) {
     codelets::reference_field<Real>(handles, arguments, data.reference_lattices(),

@@ -111,7 +111,7 @@ class Folder(Output):
             self.assertAlmostEqual(average["mean"], sum(production) / len(production), 8)
 
     def test_summary(self):
-        summary = self.simulate("--sampling.seed", 77, "--run.tasks", "terms")
+        summary = self.simulate("--sampling.seed", 77, "--run.tasks", "terms", "--run.grid-blocks", 2)
         self.assertEqual(summary["seed"], 77)
         self.assertEqual((summary["steps"], summary["equilibration_steps"]), (STEPS, EQUILIBRATION))
         self.assertEqual(summary["precision"], "fp64")
