@@ -33,7 +33,8 @@ inline opencl::Certification opencl_certification(DeviceBuffers b,
           b.at_if(exact, places.exact_blocks),
           b.at_if(exact, places.exact_points),
           b.at_if(arguments.nuclei > 0, places.solute),
-          arguments.nuclei};
+          arguments.nuclei,
+          arguments.alone};
 }
 
 /// The response in a task's buffers from `first` on: candidates, molecules, total.

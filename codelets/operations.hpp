@@ -96,6 +96,7 @@ struct CertificationArguments {
   int nuclei;
   int blocks;  ///< compact blocks of the density grid
   DecisionBound bound;
+  bool alone;  ///< no other chain wants a device meanwhile
 };
 
 /// The solute's response (kernels/common/layout.h).

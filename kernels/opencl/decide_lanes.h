@@ -80,7 +80,7 @@ static inline void decide_steps(const Pass *pass, const ExactSources *sources, D
     int accepted = OUTCOME_ACCEPTED(outcome);
     if (OUTCOME_DOUBTFUL(outcome)) {
       const ulong units =
-          exact_change_part(sources, doubts, index, from, tried, pass->with_points);
+          exact_change_part(sources, doubts, index, from, tried, pass->with_points, pass->shared);
       if (!pass->with_points) list_doubt(doubts, index, from, tried);
       accepted = settle_by(pass, doubts, o, index, from, tried, units);
     }

@@ -255,7 +255,9 @@ static inline int settle_one(const Pass *pass, const ExactSources *sources, Doub
   const int tried = OUTCOME_TRIED(outcome);
   ulong units = 0;
   DECIDE_BARRIER(CLK_GLOBAL_MEM_FENCE); /* what the steps before did */
-  if (!none) units = exact_change_part(sources, doubts, index, from, tried, pass->with_points);
+  if (!none) {
+    units = exact_change_part(sources, doubts, index, from, tried, pass->with_points, pass->shared);
+  }
   units = DECIDE_SUM(units, pass->shared);
   int overturned = 0;
   if (!none) {

@@ -88,16 +88,20 @@ typedef struct {
    doubt, they are answered exactly (answer_doubts), and a pass with points repeats the window with the
    answers. Without such a list (DOUBTS_COUNT 0) this one may be the only one: it answers each doubt when
    it meets it.
-   occupation: local memory (occupation.h); shared: a value per item */
-static inline void decide_pass(const Deciding *d, int with_points, __local double *occupation,
-                               __local ulong *shared) {
+   parts: of an exact change without points, others taking some (help.h); occupation: local memory
+   (occupation.h); shared: a value per item */
+static inline void decide_pass(const Deciding *d, int with_points, int parts,
+                               __local double *occupation, __local ulong *shared) {
   const WindowShape window = d->window;
   const Occupation o = occupation_in(window, d->response.components, occupation);
   Doubts doubts = {d->doubt_list, d->answers, d->shares,
                    with_points ? min(d->doubt_list[DOUBTS_COUNT], MOST_DOUBTS) : 0,
                    0,
                    0,
-                   0};
+                   0,
+                   parts,
+                   help_board(d->doubt_list, window),
+                   d->answers};
   const Pass pass = {window,
                      d->energies,
                      d->bound,
@@ -113,6 +117,7 @@ static inline void decide_pass(const Deciding *d, int with_points, __local doubl
                      shared};
   load_steps(window, d->plan, d->entries, o);
   decide_steps(&pass, &d->exact, &doubts, o);
+  end_help(&doubts);
   DECIDE_BARRIER(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if (get_local_id(0) == 0) {
     d->doubt_list[DOUBTS_COUNT] = doubts.open > 0 ? doubts.met : 0;

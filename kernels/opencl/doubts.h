@@ -24,6 +24,17 @@
 #define DOUBT_FIELDS 3
 #define DOUBTS_TAKEN (DOUBTS_HEADER + DOUBT_FIELDS * MOST_DOUBTS)
 
+/* Behind that: where the group that decides asks others of its launch to take parts of an exact change, and
+   they tell what they took (help.h). All 0 as a launch begins. */
+#define BOARD_ASKED 0 /* questions so far; BOARD_END: no more will come */
+#define BOARD_INDEX 1 /* of the last one */
+#define BOARD_FROM 2
+#define BOARD_TO 3
+#define BOARD_CLAIMED 4 /* per question: parts given out */
+#define BOARD_DONE (BOARD_CLAIMED + MOST_DOUBTS) /* and parts that others have written */
+#define BOARD_SIZE (BOARD_DONE + MOST_DOUBTS)
+#define BOARD_END 0x7FFFFFFF
+
 /* The steps in doubt as one pass lists them and the next one finds them answered. */
 typedef struct {
   __global int *list;
@@ -33,6 +44,9 @@ typedef struct {
   int met;      /* doubts met so far */
   int open;     /* of those, steps that the density's error leaves open */
   double largest_error; /* of the others, in terms of its bound */
+  int parts;            /* of an exact change, others taking some; 1: this group is alone */
+  volatile __global int *board;
+  __global ulong *parts_of_others;
 } Doubts;
 
 /* As exact_near of exact_blocks.hpp. */
@@ -41,11 +55,18 @@ static inline double exact_near(ulong units, double quick) {
   return energy + STARPMC_ENERGY_RANGE * rint((quick - energy) / STARPMC_ENERGY_RANGE);
 }
 
+#include "opencl/help.h"
+
 /* An item's part of the exact change of a step in doubt: from the list, or else by this
-   group alone. */
+   group, and those that help it. */
 static inline ulong exact_change_part(const ExactSources *sources, const Doubts *doubts, int index,
-                                      int from, int to, int with_points) {
+                                      int from, int to, int with_points, __local ulong *shared) {
   if (doubts->met >= doubts->answered) {
+#if LAST_GROUP_GOES_ON
+    if (doubts->parts > 1 && doubts->met < MOST_DOUBTS) {
+      return helped_change_part(sources, doubts, index, from, to, shared);
+    }
+#endif
     return exact_change_share(sources, index, from, to, with_points, 0, 1);
   }
   ulong units = 0;

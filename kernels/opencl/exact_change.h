@@ -252,11 +252,10 @@ static inline ulong exact_grid_change(const ExactSources *s, const Placed *befor
    group's items. */
 static inline ulong exact_with_nuclei(const ExactSources *s, const Placed *placed, int group,
                                       int groups) {
-  const int items = (int)get_local_size(0);
   const int sites = site_count(s->window.topology, s->topology_integers, placed->type);
   ulong units = 0;
-  for (int pair = group * items + (int)get_local_id(0); pair < sites * s->nuclei;
-       pair += groups * items) {
+  for (int pair = (int)get_local_id(0) * groups + group; pair < sites * s->nuclei;
+       pair += groups * (int)get_local_size(0)) {
     units += exact_with_nucleus(s, placed, pair / s->nuclei, pair % s->nuclei);
   }
   return units;
@@ -306,13 +305,14 @@ static inline int counts(const ExactSources *s, int index, int task, const Place
 }
 
 /* Share of one group in the energy change with other molecules, shared among its items. Each looks for its
-   next molecule in reach first: then neighbouring items evaluate together, on a GPU in the time of one. */
+   next molecule in reach first: then neighbouring items evaluate together, on a GPU in the time of one. Few
+   molecules are for some items of each group, not for all of some. */
 static inline ulong exact_with_molecules(const ExactSources *s, int index, const Placed *before,
                                          const Placed *after, int group, int groups) {
   const int items = groups * (int)get_local_size(0);
   const int tasks = other_energies(s, index);
   ulong units = 0;
-  int task = group * (int)get_local_size(0) + (int)get_local_id(0);
+  int task = (int)get_local_id(0) * groups + group;
   while (task < tasks) {
     while (task < tasks && !counts(s, index, task, before, after)) task += items;
     if (task < tasks) {

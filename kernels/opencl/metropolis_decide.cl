@@ -3,12 +3,13 @@
 /* Two kernels, so that the first need not carry the registers of the second. */
 #define DEFINE_PASS_KERNEL(NAME, SECOND, POINTS_PARAMETERS, POINTS)                     \
   __kernel GROUP_OF(DECIDE_GROUP) void NAME(DECIDE_PARAMETERS(BUFFER) POINTS_PARAMETERS, \
-                                            __local ulong *shared) {                    \
+                                            __local ulong *shared, int parts) {         \
     DECIDE_ARRAYS(OF_BUFFER)                                                            \
     POINTS                                                                              \
     if (SECOND && doubt_list[DOUBTS_COUNT] == 0) return;                                \
     const Deciding deciding = DECIDING;                                                 \
-    decide_pass(&deciding, SECOND, occupation, shared);                                 \
+    HELP_UNLESS_FIRST                                                                   \
+    decide_pass(&deciding, SECOND, parts, occupation, shared);                          \
   }
 DEFINE_PASS_KERNEL(metropolis_decide, 0, WITHOUT_POINTS_PARAMETERS, WITHOUT_POINTS_ARRAYS)
 DEFINE_PASS_KERNEL(metropolis_settle, 1, AND_POINTS_PARAMETERS, POINTS_ARRAYS)

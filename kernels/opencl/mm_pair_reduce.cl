@@ -1,3 +1,4 @@
+#include "opencl/doubts.h"
 #include "opencl/window_sums.h"
 
 /* Adds one buffer of partial energies; `first`: there is nothing to add to yet. */
@@ -26,14 +27,17 @@ __kernel GROUP_OF(DIFFERENCE_GROUP) void candidate_differences(WindowShape windo
                                                                BUFFER(responses),
                                                                BUFFER(molecule_response),
                                                                BUFFER(response_total),
-                                                               BUFFER(differences)) {
+                                                               BUFFER(differences),
+                                                               BUFFER(doubt_list)) {
   CONSTANT_ARRAY(int, plan);
   CONSTANT_ARRAY(real, table);
   CONSTANT_ARRAY(int, responses);
   ARRAY(int, molecule_response);
   ARRAY(long, response_total);
   ARRAY(double, differences);
+  ARRAY(int, doubt_list);
   const int candidate = (int)get_global_id(0);
+  if (get_group_id(0) == 0 && get_group_id(1) == 0) clear_board(doubt_list, window);
   if (candidate >= window.candidates) return;
   const int accepted = (int)get_global_id(1);
   const Response response = {components, responses, molecule_response, response_total};

@@ -6,13 +6,6 @@
 
 #if LAST_GROUP_GOES_ON && DECIDE_GROUP == PROPOSE_GROUP
 
-/* What a group wrote is seen by one that learns of it. */
-#ifdef __NV_CL_C_VERSION
-#define DEVICE_FENCE asm volatile("membar.gl;" ::: "memory")
-#else
-#define DEVICE_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
-#endif
-
 /* Whether all other groups have come here before. counter: 0 at first, and again afterwards */
 static inline int is_last_group(volatile __global int *counter, __local int *last) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -31,7 +24,7 @@ static inline int is_last_group(volatile __global int *counter, __local int *las
 __kernel GROUP_OF(ADD_UP_GROUP) void window_add_up(
     __global char *handed_memory, WindowShape window, AddUpGroups groups, int components,
     PLACE(plan), PLACE(mm_partial), PLACE(table), PLACE(responses), PLACE(molecule_response),
-    PLACE(response_total), PLACE(mm_energies), PLACE(differences)) {
+    PLACE(response_total), PLACE(mm_energies), PLACE(differences), PLACE(doubt_list)) {
   __local union {
     double sums[ADD_UP_GROUP];
     ulong units[ADD_UP_GROUP];
@@ -45,10 +38,12 @@ __kernel GROUP_OF(ADD_UP_GROUP) void window_add_up(
   PLACED_ARRAY(long, response_total);
   PLACED_ARRAY(double, mm_energies);
   PLACED_ARRAY(double, differences);
+  PLACED_ARRAY(int, doubt_list);
   const Response response = {components, responses, molecule_response, response_total};
   const int group = (int)get_group_id(0);
   const int tile = group - groups.mm;
   const int own = tile - groups.differences;
+  if (group == 0) clear_board(doubt_list, window);
   if (tile < 0) {
     mm_sums_of_entries(window, group % MM_TERMS, group / MM_TERMS * SUM_ENTRIES, mm_partial, table,
                        mm_energies, shared.sums);
@@ -67,7 +62,7 @@ static inline int settle_doubts(const Deciding *deciding, __local double *occupa
   answer_doubts(&deciding->exact, min(count, MOST_DOUBTS), deciding->doubt_list, deciding->answers,
                 shared);
   if (!is_last_group(deciding->doubt_list + DOUBTS_ARRIVED, last)) return 0;
-  decide_pass(deciding, 1, occupation, shared);
+  decide_pass(deciding, 1, 1, occupation, shared);
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   return 1;
 }
@@ -75,13 +70,14 @@ static inline int settle_doubts(const Deciding *deciding, __local double *occupa
 /* metropolis_decide, by the last group. Where nothing has added up before, all do: MM sums of entries, pairs'
    differences and, where there are grid parts, GRID_SUMS_PER_GROUP candidates each
    (qmmm_coulomb_grid_sum). With a density one chain on an H200 took 11 % longer where small groups did, by
-   a launch more. */
+   a launch more.
+   parts: of an exact change, which other groups than the last one help with (help.h); 1: none do */
 __kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
                                                    DECIDE_PARAMETERS(PLACE), AddUpGroups groups,
-                                                   PairConstants constants, int grid_parts,
-                                                   int site_capacity, PLACE(sites),
-                                                   PLACE(grid_partials), PLACE(mm_partial),
-                                                   PLACE(table)) {
+                                                   PairConstants constants, int parts,
+                                                   int grid_parts, int site_capacity,
+                                                   PLACE(sites), PLACE(grid_partials),
+                                                   PLACE(mm_partial), PLACE(table)) {
   __local double shared_sums[DECIDE_GROUP];
   __local ulong shared[DECIDE_GROUP];
   __local int last;
@@ -106,23 +102,27 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_decide(__global char *handed_memory,
                             GRID_SUMS_PER_GROUP, sites, grid_partials, grid_energies,
                             shared_sums);
   }
-  if (!is_last_group(doubt_list + DOUBTS_ARRIVED, &last)) return;
   const Deciding deciding = DECIDING;
-  decide_pass(&deciding, 0, occupation, shared);
+  if (is_last_group(doubt_list + DOUBTS_ARRIVED, &last)) {
+    decide_pass(&deciding, 0, parts, occupation, shared);
+  } else if (parts > 1 && group < parts) {
+    help(&deciding.exact, help_board(doubt_list, window), parts, answers, shared);
+  }
 }
 
 /* What window_decide and window_settle do after the sums in one launch, where a group by itself makes an
    exact change about as fast as many would: without the points of a density. It settles each doubt when
-   it meets it. */
+   it meets it. parts: as of window_decide; all other groups help. */
 __kernel GROUP_OF(DECIDE_GROUP) void window_decide_at_once(
     __global char *handed_memory, DECIDE_PARAMETERS(PLACE) AND_POINTS_PARAMETERS,
-    WindowShape next, StepRange range, PLACE(outside)) {
+    WindowShape next, StepRange range, int parts, PLACE(outside)) {
   __local ulong shared[DECIDE_GROUP];
   DECIDE_ARRAYS(OF_PLACE)
   POINTS_ARRAYS
   PLACED_ARRAY(real, outside);
   const Deciding deciding = DECIDING;
-  decide_pass(&deciding, 1, occupation, shared);
+  HELP_UNLESS_FIRST
+  decide_pass(&deciding, 1, parts, occupation, shared);
   if (next.steps == 0) return;
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   const Proposal proposal = {next,           interaction,       range,       0,
@@ -144,6 +144,7 @@ __kernel GROUP_OF(DECIDE_GROUP) void window_settle(__global char *handed_memory,
   POINTS_ARRAYS
   PLACED_ARRAY(double, sites);
   PLACED_ARRAY(real, outside);
+  if (get_group_id(0) == 0) clear_board(doubt_list, window);
   const Deciding deciding = DECIDING;
   if (!settle_doubts(&deciding, occupation, shared, &last) || next.steps == 0) return;
   const Proposal proposal = {next,        interaction,       range,       site_capacity,

@@ -45,6 +45,7 @@ class StarpuChain final : public Chain {
         window_(layout(), 1),
         planner_(window_.layout, data_.topology.shape.molecules),
         plan_(static_cast<std::size_t>(plan_size(window_.layout))) {
+    data_.alone = chains_here == 1;
     if (settings.output.pressure_interval > 0 || !settings.sampling.equilibration_steps) {
       virial_ = std::make_unique<PairVirial<Real>>(system, settings, data_.topology);
     }

@@ -233,7 +233,7 @@ template <class Real>
 codelets::CertificationArguments ChainData<Real>::certification_arguments() const {
   return {certified ? 1 : 0, topology.nuclei,
           exact_density == nullptr ? 0 : static_cast<int>(exact_density->blocks().block_count()),
-          bound};
+          bound, alone};
 }
 
 template <class Real>

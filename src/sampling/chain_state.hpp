@@ -36,6 +36,7 @@ struct ChainData {
   std::unique_ptr<BlockedPoints<double>>
       exact_density;  ///< the same points, where decisions are certified or virials asked for
   bool certified;
+  bool alone = false;  ///< no other chain wants the workers
   bool virials;
   UserErrors user_errors;
   DecisionBound bound{};

@@ -223,10 +223,13 @@ class DevicePipeline {
   void decide(Buffers<Real>& b, const StepTuning& tuning) {
     const DeviceWindow window(*this, b);
     const DecideMemory memory(*this, b);
-    opencl::metropolis_decide(program_, queue(), window.window, tuning, memory.certification(b),
-                              memory.buffers());
+    opencl::metropolis_decide(program_, queue(), window.window, tuning,
+                              memory.certification(b, alone_), memory.buffers());
     memory.download(*this, b);
   }
+
+  /// Whether no other chain wants the device while windows are made.
+  void set_alone(bool alone) { alone_ = alone; }
 
   /// A window's operations, several of them in one launch where the device likes that.
   template <class Real>
@@ -246,7 +249,7 @@ class DevicePipeline {
     const auto outside = upload(b.outside);
     const auto partial = upload(b.mm_partial);
     const auto points = upload(b.points);
-    const opencl::Certification certification = memory.certification(b);
+    const opencl::Certification certification = memory.certification(b, alone_);
     for (auto& task : tasks) task.record = at(memory.record);
     opencl::sample_windows(program_, queue(), window.window, tasks, certification,
                            {memory.buffers(),
@@ -282,7 +285,7 @@ class DevicePipeline {
     const opencl::ReferenceField field{potential.lattice,    response.lattice,
                                        at(potential_values), at(response_values),
                                        decide.grid_energies, decide.response.candidates};
-    opencl::sample_windows(program_, queue(), window.window, tasks, memory.certification(b),
+    opencl::sample_windows(program_, queue(), window.window, tasks, memory.certification(b, alone_),
                            {decide, at(outside), at(partial), 0, {}, {}, field, {}}, settling);
     memory.download(*this, b);
     clear_rest_of_records(b, tasks);
@@ -361,14 +364,15 @@ class DevicePipeline {
               at(lattice), at(sites),  at(cache), at(record), response};
     }
     template <class Real>
-    opencl::Certification certification(const Buffers<Real>& b) const {
+    opencl::Certification certification(const Buffers<Real>& b, bool alone) const {
       return {b.certification().active,
               b.certification().bound,
               static_cast<int>(b.system->blocks.size() / BLOCK_FIELDS),
               at(blocks),
               at(exact_points),
               at(solute),
-              b.certification().nuclei};
+              b.certification().nuclei,
+              alone};
     }
     template <class Real>
     void download(DevicePipeline& pipeline, Buffers<Real>& b) const {
@@ -445,6 +449,7 @@ class DevicePipeline {
   const Device& device_;
   opencl::DeviceProgram program_;
   opencl::WindowExtent extent_{};
+  bool alone_ = true;
 };
 
 /// Windows of more steps than a group has items, and of more candidates than a list has places.

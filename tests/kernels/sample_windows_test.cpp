@@ -130,9 +130,11 @@ Buffers<float> chain_with_response(const TestSystem& system, int components) {
 /// Two tasks, of windows that differ in size.
 Buffers<float> sampled_with_reference(const Device& device, opencl::LaunchShape shape,
                                       const TestSystem& system,
-                                      opencl::Settling settling = opencl::Settling::at_once) {
+                                      opencl::Settling settling = opencl::Settling::at_once,
+                                      bool alone = false) {
   constexpr int kComponents = 3 * STARPMC_COMPONENT_GRAIN;  // more than are multiplied at a time
   DevicePipeline pipeline(device, Precision::mixed, shape);
+  pipeline.set_alone(alone);
   const double* const box = system.interaction.box;
   const double half = *std::max_element(box, box + 3) / 2;
   const MadeLattice potential(box, {{4.0, 0.8}, {half, 1.6}}, 1, 30, 5);
@@ -197,8 +199,11 @@ TEST(SampleWindows, OfFewLaunchesAreThoseOfALaunchPerOperation) {
   const Buffers<float> each = sampled_with_reference(*device, separate, system);
   EXPECT_NE(each.lattice, system.lattice);
   EXPECT_GT(each.chain_state[STATE_CERTIFIED], 0);
-  for (const opencl::Settling settling : {opencl::Settling::at_once, opencl::Settling::apart}) {
-    const Buffers<float> few = sampled_with_reference(*device, shape, system, settling);
+  using opencl::Settling;
+  for (const auto& [settling, alone] :
+       {std::pair(Settling::at_once, false), std::pair(Settling::at_once, true),
+        std::pair(Settling::apart, true)}) {
+    const Buffers<float> few = sampled_with_reference(*device, shape, system, settling, alone);
     EXPECT_EQ(accepted_of(few), accepted_of(each));
     EXPECT_EQ(few.lattice, each.lattice);
     EXPECT_EQ(few.lattice_sites, each.lattice_sites);

@@ -15,12 +15,15 @@ void decide_pass(DeviceProgram& program, cl_command_queue queue, const Window& w
                  const DecideBuffers& buffers, const DecideWork& work, Buffer scratch,
                  bool second) {
   Launch launch(program, queue, second ? "metropolis_settle" : "metropolis_decide");
+  const int parts =
+      second ? 1 : exact_parts(program, window, certification, size_of(most_exact_parts(program)));
   set_decide_arguments(launch, window, tuning, certification, buffers, work, scratch,
                        Handed::as_buffers);
   launch.with_local(occupation_bytes(program, window.extent.steps, buffers.response.components));
   if (second) set_points_arguments(launch, certification, scratch);
   launch.with_local(size_of(program.shape().decide_group) * sizeof(cl_ulong))
-      .run({1, 1}, {size_of(program.shape().decide_group), 1});
+      .with(cl_int{parts})
+      .run({size_of(parts), 1}, {size_of(program.shape().decide_group), 1});
 }
 
 void decide_at_first(DeviceProgram& program, cl_command_queue queue, const Window& window,
@@ -31,7 +34,7 @@ void decide_at_first(DeviceProgram& program, cl_command_queue queue, const Windo
   Launch(program, queue, "candidate_differences")
       .with(window_shape(window), window.plan, buffers.table, cl_int{buffers.response.components},
             some(buffers.response.candidates, scratch), some(buffers.response.molecules, scratch),
-            some(buffers.response.total, scratch), behind(scratch, work.differences_bytes))
+            some(buffers.response.total, scratch), behind(scratch, work.differences_bytes), scratch)
       .run({groups_for(window.extent.candidates, group), size_of(window.extent.candidates)},
            {size_of(group), 1});
   decide_pass(program, queue, window, tuning, certification, buffers, work, scratch, false);
@@ -90,18 +93,33 @@ AddUpGroups deciding_groups_that_add_up(const WindowExtent& extent, int items) {
   return {groups_of_mm_sums(extent), whole_groups(pairs, PAIRS_PER_ITEM * items), 0};
 }
 
+int most_exact_parts(const DeviceProgram& program) { return program.compute_units() / 2 + 1; }
+
+int exact_parts(const DeviceProgram& program, const Window& window,
+                const Certification& certification, std::size_t groups) {
+  constexpr int kMoleculesPerPart = 64;
+  const bool helps = *program.shape().last_group_goes_on && certification.active;
+  if (!helps || !certification.alone) return 1;
+  const int others = 2 * window.topology.molecules + 4 * window.extent.steps;  // other_energies()
+  const int most = std::min(static_cast<int>(groups), most_exact_parts(program));
+  return std::clamp(whole_groups(others, kMoleculesPerPart), 1, std::max(most, 1));
+}
+
 DecideWork decide_work(const DeviceProgram& program, const Window& window, int groups,
                        int components) {
   const int doubts = program.shape().most_doubts;
   const std::size_t candidates = size_of(window.extent.candidates);
   DecideWork work;
   work.groups = groups;
-  work.differences_bytes = aligned(size_of(4 + 3 * doubts + window.layout.steps) * sizeof(cl_int));
+  // doubts.h: their list, what the steps did, and the board of questions.
+  work.differences_bytes =
+      aligned(size_of(4 + 3 * doubts + window.layout.steps + 4 + 2 * doubts) * sizeof(cl_int));
   const std::size_t own_and_differences =
       (DIFFERENCE_FIELDS * candidates + OWN_FIELDS) * candidates * sizeof(cl_double);
   work.answers_bytes = aligned(work.differences_bytes + own_and_differences +
                                candidates * candidates * sizeof(cl_float));
-  const std::size_t answers = size_of(std::max(doubts * groups, RESPONSE_PARTS * components));
+  const std::size_t answers =
+      size_of(std::max({doubts * groups, RESPONSE_PARTS * components, most_exact_parts(program)}));
   work.total_bytes = aligned(work.answers_bytes + answers * sizeof(cl_ulong));
   return work;
 }

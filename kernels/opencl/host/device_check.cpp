@@ -96,10 +96,12 @@ void check_windows(DeviceProgram& program, cl_command_queue queue) {
   SmallSystem<Real> host;
   host.sample();
   for (const Settling settling : {Settling::at_once, Settling::apart}) {
-    SmallSystem<Real> device;
-    device.sample(program, queue, settling);
-    compare(host, device);
-    if (!*program.shape().last_group_goes_on) return;  // no other way
+    for (const bool alone : {false, true}) {
+      SmallSystem<Real> device;
+      device.sample(program, queue, settling, alone);
+      compare(host, device);
+      if (!*program.shape().last_group_goes_on) return;  // no other way
+    }
   }
 }
 

@@ -136,6 +136,7 @@ struct Certification {
   Buffer exact_points;
   Buffer solute;
   int nuclei = 0;
+  bool alone = false;  ///< no other chain wants the device meanwhile
 };
 
 /// The solute's response (ResponseArguments).

@@ -122,7 +122,9 @@ class FusedWindows {
 
   void run() {
     arrays_.bring(program_, queue_);
-    fill_with_zeros(queue_, 2, scratch_);  // the counters of groups
+    // The counters of groups, and what a window's doubts leave at 0.
+    fill_with_zeros(queue_, static_cast<int>(work_of(0).decide.differences_bytes / sizeof(double)),
+                    scratch_);
     clear_field(program_, queue_, all_.window, all_.whole);
     const Work first = work_of(0);
     propose_moves_and_sites(program_, queue_, window_of(0), tasks_[0].range,
@@ -214,7 +216,7 @@ class FusedWindows {
               Place(some(decide.response.candidates, scratch_)),
               Place(some(decide.response.molecules, scratch_)),
               Place(some(decide.response.total, scratch_)), Place(decide.mm_energies),
-              Place(behind(scratch_, work.decide.differences_bytes)))
+              Place(behind(scratch_, work.decide.differences_bytes)), Place(scratch_))
         .run({size_of(groups.mm + groups.differences + groups.own), 1}, {ADD_UP_GROUP, 1});
   }
 
@@ -229,16 +231,18 @@ class FusedWindows {
         has_light_sums() ? AddUpGroups{} : deciding_groups_that_add_up(extent, items);
     const std::size_t grid_groups =
         leaves_grid_parts() ? groups_for(extent.candidates, GRID_SUMS_PER_GROUP) : 0;
-    const std::size_t all_groups = size_of(groups.mm + groups.differences) + grid_groups;
+    const std::size_t all_groups =
+        std::max<std::size_t>(size_of(groups.mm + groups.differences) + grid_groups, 1);
     Launch launch(program_, queue_, "window_decide");
     set_decide_arguments(launch, window, tasks_[i].tuning, all_.certification, buffers_of(i),
                          work.decide, scratch_, Handed::as_places);
     launch.with_local(occupation_bytes(program_, extent.steps, components()))
         .with(groups, pair_constants(window.interaction),
+              cl_int{exact_parts(program_, window, all_.certification, all_groups)},
               cl_int{leaves_grid_parts() ? work.grid.parts() : 0}, cl_int{work.grid.capacity},
               Place(sites_of(work)), Place(partials_of(work)), Place(all_.whole.mm_partial),
               Place(all_.whole.decide.table))
-        .run({std::max<std::size_t>(all_groups, 1), 1}, {size_of(items), 1});
+        .run({all_groups, 1}, {size_of(items), 1});
   }
 
   /// Without points of a density the group that decides can do all that follows.
@@ -251,8 +255,10 @@ class FusedWindows {
     const Next next = next_of(i);
     Launch launch(program_, queue_, "window_decide_at_once");
     set_settle_arguments(launch, i, window, work, next);
-    launch.with(next.shape, tasks_[next.window].range, Place(all_.whole.outside))
-        .run({1, 1}, {size_of(program_.shape().decide_group), 1});
+    const int parts =
+        exact_parts(program_, window, all_.certification, size_of(most_exact_parts(program_)));
+    launch.with(next.shape, tasks_[next.window].range, cl_int{parts}, Place(all_.whole.outside))
+        .run({size_of(parts), 1}, {size_of(program_.shape().decide_group), 1});
   }
 
   /// Doubts, then the proposals of the next window.

@@ -121,7 +121,7 @@ struct SmallSystem {
     }
   }
   /// The same by a device.
-  void sample(DeviceProgram& program, cl_command_queue queue, Settling settling);
+  void sample(DeviceProgram& program, cl_command_queue queue, Settling settling, bool alone);
 
  private:
   void sample_window(const StepRange& range, std::span<double> window_record) {
@@ -206,7 +206,8 @@ struct SmallSystem {
 };
 
 template <class Real>
-void SmallSystem<Real>::sample(DeviceProgram& program, cl_command_queue queue, Settling settling) {
+void SmallSystem<Real>::sample(DeviceProgram& program, cl_command_queue queue, Settling settling,
+                               bool alone) {
   const Memory on_reals(queue, reals);
   const Memory on_integers(queue, integers);
   const Memory on_plan(queue, plan);
@@ -223,6 +224,7 @@ void SmallSystem<Real>::sample(DeviceProgram& program, cl_command_queue queue, S
   Certification certification;
   certification.active = true;
   certification.bound = bound;
+  certification.alone = alone;
   WholeWindow whole;
   whole.decide.mm_energies = on_energies.buffer();
   whole.decide.table = on_table.buffer();

@@ -42,6 +42,13 @@ struct DecideWork {
   std::size_t answers_bytes = 0;
   std::size_t total_bytes = 0;
 };
+/// Of an exact change without the density's points, among the group that decides and those that
+/// help it (help.h): these hold half of the compute units at most, so that there is room for what
+/// comes after.
+int most_exact_parts(const DeviceProgram& program);
+/// @param groups of the launch that decides
+int exact_parts(const DeviceProgram& program, const Window& window,
+                const Certification& certification, std::size_t groups);
 DecideWork decide_work(const DeviceProgram& program, const Window& window, int groups,
                        int components);
 /// Groups for the pairs of a window's entries: tiles of the lower triangle (mm_pair_table).
