@@ -1,7 +1,11 @@
 #pragma once
 
+#include <spdlog/spdlog.h>
+
+#include <utility>
 #include <vector>
 
+#include "runtime/device_failure.hpp"
 #include "runtime/queued_tasks.hpp"
 #include "sampling/chain_state.hpp"
 #include "sampling/task_sizes.hpp"
@@ -18,6 +22,10 @@ class QueuedWindows {
              const std::vector<Workload>& operations) {
     worker_ = device_alone(operations);
     if (!active()) return;
+    if (!std::exchange(told_, true)) {
+      spdlog::info("terms of a window follow each other in the queue of {}",
+                   codelets::worker_name(worker_));
+    }
     settle(data);
     for (const DataHandle* handle : written_anew(data, window)) {
       if (handle->get() != nullptr) handle->leave_to_device(worker_, STARPU_W);
@@ -63,6 +71,7 @@ class QueuedWindows {
   }
 
   int worker_ = codelets::kAnyWorker;
+  bool told_ = false;
 };
 
 }  // namespace starpmc

@@ -3,9 +3,10 @@ was copied between memories.
 
     STARPU_FXT_TRACE=1 STARPU_FXT_PREFIX=/tmp/trace/ starpmc run molecule.cfg --run.tasks terms
     starpu_fxt_tool -i /tmp/trace/prof_file_* -c            # in /tmp/trace: paje.trace, tasks.rec
-    python3 window_picture.py /tmp/trace window.png [--window N]
+    python3 window_picture.py /tmp/trace window.png [--window N] [--windows 3] [--beside /tmp/other]
 
-Without --window that of median length is drawn. Needs matplotlib.
+Without --window that of median length is drawn, with --windows those that follow, too. --beside: as much
+time of another trace below it. Needs matplotlib.
 """
 
 import argparse
@@ -76,44 +77,71 @@ def workers_in(tasks):
     return sorted({(task[1], task[2]) for task in tasks})
 
 
-def draw(tasks, copies, window, names, path):
+class Trace:
+    """What lies in a folder, and where the window in it begins and ends."""
+
+    def __init__(self, folder, request):
+        self.tasks, self.copies = tasks_of(folder / "tasks.rec"), copies_of(folder / "paje.trace")
+        windows = windows_of(self.tasks)
+        if not windows:
+            sys.exit(f"{folder}: no window whose terms are tasks (--run.tasks terms)")
+        middle = median(sorted(end - start for start, end in windows)[: 2 * (len(windows) // 2) + 1])
+        number = request.window
+        if number is None:
+            lengths = [abs(end - start - middle) for start, end in windows]
+            number = lengths.index(min(lengths))
+        self.begin = windows[number][0]
+        self.end = windows[min(number + request.windows, len(windows)) - 1][1]
+
+    def until(self, end):
+        """Tasks and copies that begin before a time."""
+        return ([task for task in self.tasks if self.begin <= task[3] < end],
+                [copy for copy in self.copies if self.begin <= copy[0] < end])
+
+
+def draw(traces, names, path):
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plot
 
-    begin, end = window
-    here = [task for task in tasks if begin <= task[3] < end]
-    workers = workers_in(here)
-    lane = {worker: index for index, (worker, _) in enumerate(workers)}
-    lane_of_node = {node: lane[worker] for worker, node in reversed(workers)}
-    figure, axes = plot.subplots(figsize=(9, 1.2 + 1.1 * len(workers)), layout="constrained")
-    for name, worker, _, start, finish, _ in here:
-        axes.barh(lane[worker], finish - start, left=start - begin, height=0.5, color=COLOURS[name])
-    copied = [copy for copy in copies if begin <= copy[0] < end]
-    for start, finish, source, target, _ in copied:
-        if source in lane_of_node and target in lane_of_node:
-            axes.annotate(
-                "",
-                (finish - begin, lane_of_node[target]),
-                (start - begin, lane_of_node[source]),
-                arrowprops={"arrowstyle": "->", "color": "#666666", "linewidth": 0.7},
-            )
-    used = [name for name in COLOURS if any(task[0] == name for task in here)]
+    span = max(trace.end - trace.begin for trace in traces)
+    shown = [trace.until(trace.begin + span) for trace in traces]
+    rows = sum(len(workers_in(tasks)) for tasks, _ in shown)
+    figure, axes = plot.subplots(figsize=(9, 1.2 + 1.1 * rows), layout="constrained")
+    titles, labels, row = [], [], 0
+    for trace, (tasks, copies) in zip(traces, shown, strict=True):
+        workers = workers_in(tasks)
+        lane = {worker: row + index for index, (worker, _) in enumerate(workers)}
+        row += len(workers)
+        lane_of_node = {node: lane[worker] for worker, node in reversed(workers)}
+        for name, worker, _, start, finish, _ in tasks:
+            axes.barh(lane[worker], finish - start, left=start - trace.begin, height=0.5, color=COLOURS[name])
+        for start, finish, source, target, _ in copies:
+            if source in lane_of_node and target in lane_of_node:
+                axes.annotate(
+                    "",
+                    (finish - trace.begin, lane_of_node[target]),
+                    (start - trace.begin, lane_of_node[source]),
+                    arrowprops={"arrowstyle": "->", "color": "#666666", "linewidth": 0.7},
+                )
+        labels += [f"worker {worker}" for worker, _ in workers]
+        total = sum(copy[4] for copy in copies)
+        titles.append(f"{len(tasks)} tasks, {len(copies)} copies, {total / 1000:.1f} kB")
+    used = [name for name in COLOURS if any(task[0] == name for tasks, _ in shown for task in tasks)]
     handles = [plot.Rectangle((0, 0), 1, 1, color=COLOURS[name]) for name in used]
     axes.legend(handles, used, ncols=4, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.25))
-    axes.set_yticks(range(len(workers)), [names.get(worker, f"worker {worker}") for worker, _ in workers])
+    axes.set_yticks(range(rows), names[:rows] + labels[len(names):])
     axes.set_xlabel("ms")
-    axes.set_xlim(0, end - begin)
+    axes.set_xlim(0, span)
     axes.invert_yaxis()
-    total = sum(copy[4] for copy in copied)
-    axes.set_title(
-        f"{len(here)} tasks of one window; arrows: {len(copied)} copies, {total / 1000:.1f} kB", fontsize=9
-    )
+    axes.set_title("; ".join(titles), fontsize=9)
     figure.savefig(path, dpi=130)
-    print(f"{path}: {end - begin:.1f} ms, {len(here)} tasks")
-    for start, finish, source, target, size in copied:
-        print(f"  {start - begin:7.2f} to {finish - begin:7.2f} ms: {size} bytes from {source} to {target}")
+    print(f"{path}: {span:.2f} ms, {'; '.join(titles)}")
+    for trace, (_, copies) in zip(traces, shown, strict=True):
+        for start, finish, source, target, size in copies:
+            print(f"  {start - trace.begin:7.2f} to {finish - trace.begin:7.2f} ms: "
+                  f"{size} bytes from {source} to {target}")
 
 
 def main():
@@ -121,19 +149,13 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("picture", type=Path)
     parser.add_argument("--window", type=int, help="of those in the trace, from 0")
-    parser.add_argument("--names", default="", help="of the workers, from 0, with ; between")
+    parser.add_argument("--windows", type=int, default=1, help="how many (%(default)s)")
+    parser.add_argument("--beside", type=Path, help="another trace's folder")
+    parser.add_argument("--names", default="", help="of the rows, from the top, with ; between")
     request = parser.parse_args()
-    tasks, copies = tasks_of(request.folder / "tasks.rec"), copies_of(request.folder / "paje.trace")
-    windows = windows_of(tasks)
-    if not windows:
-        sys.exit(f"{request.folder}: no window whose terms are tasks (--run.tasks terms)")
-    middle = median(sorted(end - start for start, end in windows)[: 2 * (len(windows) // 2) + 1])
-    window = (
-        windows[request.window]
-        if request.window is not None
-        else min(windows, key=lambda one: abs(one[1] - one[0] - middle))
-    )
-    draw(tasks, copies, window, dict(enumerate(filter(None, request.names.split(";")))), request.picture)
+    folders = [request.folder] + ([request.beside] if request.beside else [])
+    draw([Trace(folder, request) for folder in folders],
+         [name for name in request.names.split(";") if name], request.picture)
 
 
 if __name__ == "__main__":
