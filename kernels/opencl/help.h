@@ -14,16 +14,6 @@
 #define DEVICE_FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 
-static inline volatile __global int *help_board(__global int *doubt_list, WindowShape window) {
-  return doubt_list + DOUBTS_TAKEN + window.layout.steps;
-}
-
-/* In a launch in which nobody asks or helps, by one group. */
-static inline void clear_board(__global int *doubt_list, WindowShape window) {
-  volatile __global int *board = help_board(doubt_list, window);
-  for (int i = (int)get_local_id(0); i < BOARD_SIZE; i += (int)get_local_size(0)) board[i] = 0;
-}
-
 /* No more questions will come. */
 static inline void end_help(const Doubts *doubts) {
   if (doubts->parts > 1 && get_local_id(0) == 0) doubts->board[BOARD_ASKED] = BOARD_END;
@@ -76,6 +66,7 @@ static inline ulong helped_change_part(const ExactSources *sources, const Doubts
   if (first) {
     while (board[BOARD_DONE + question] < doubts->parts - own) {
     }
+    DEVICE_FENCE;
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   DEVICE_FENCE;
@@ -97,6 +88,7 @@ static inline void help(const ExactSources *sources, volatile __global int *boar
         asked = board[BOARD_ASKED];
       }
       if (asked == known) asked = BOARD_END;
+      DEVICE_FENCE;
     }
     known = told_by_first(asked, shared);
     if (known == BOARD_END) return;

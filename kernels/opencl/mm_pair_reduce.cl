@@ -1,4 +1,4 @@
-#include "opencl/doubts.h"
+#include "opencl/doubt_list.h"
 #include "opencl/window_sums.h"
 
 /* Adds one buffer of partial energies; `first`: there is nothing to add to yet. */
