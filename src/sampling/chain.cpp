@@ -454,6 +454,7 @@ StepPace StarpuChain<Real>::run_windows(const ChainSegment& segment, std::uint64
     const bool wait = (team_.active() && virial) ||
                       (queued_.active() && (virial || pending.back().frame != nullptr));
     while (pending.size() >= (wait ? 1 : ahead)) observe_first();
+    if (wait && queued_.active()) queued_.settle(data_);
   }
   while (!pending.empty()) observe_first();
   queued_.end(data_);

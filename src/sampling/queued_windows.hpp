@@ -37,7 +37,8 @@ class QueuedWindows {
   int worker() const { return worker_; }
 
   /// Waits for the windows submitted so far. Until the next ones are submitted, lattice and running
-  /// totals are what StarPU takes them for.
+  /// totals are what StarPU takes them for. Whoever has read them calls it again: while windows are
+  /// made the device's copy is the only one, so that StarPU cannot take another for it.
   void settle(const ChainData<Real>& data) const {
     for (const DataHandle* handle :
          {&data.lattice, &data.lattice_sites, &data.chain_state, &data.field_cache,
