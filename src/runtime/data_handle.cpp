@@ -34,13 +34,21 @@ void require(int status, const char* place) {
                  std::strerror(-status));
 }
 
-/// Has StarPU call `then` with `argument` once the data are on the host, on whichever thread brings
+/// Has StarPU call `then` with `argument` once the data are in a memory, on whichever thread brings
 /// them.
-void acquire_on_host(starpu_data_handle_t handle, starpu_data_access_mode mode, void (*then)(void*),
-                     void* argument) {
-  require(starpu_data_acquire_on_node_cb(handle, STARPU_MAIN_RAM, mode, then, argument),
-          "the host");
+void acquire(starpu_data_handle_t handle, int node, starpu_data_access_mode mode,
+             void (*then)(void*), void* argument) {
+  const char* const place = node == STARPU_MAIN_RAM ? "the host" : "a device";
+#ifdef STARPU_SIMGRID
+  // The simulated time does not go on while a thread of the system's waits.
+  require(starpu_data_acquire_on_node(handle, node, mode), place);
+  then(argument);
+#else
+  require(starpu_data_acquire_on_node_cb(handle, node, mode, then, argument), place);
+#endif
 }
+
+void tell_arrival(void* arrival) { static_cast<Arrival*>(arrival)->tell(); }
 
 }  // namespace
 
@@ -86,8 +94,7 @@ template <class T>
 HostAccess<T>::HostAccess(const DataHandle& handle, starpu_data_access_mode mode)
     : handle_(handle.get()) {
   Arrival brought;
-  acquire_on_host(
-      handle_, mode, [](void* arrival) { static_cast<Arrival*>(arrival)->tell(); }, &brought);
+  acquire(handle_, STARPU_MAIN_RAM, mode, tell_arrival, &brought);
   brought.wait();
   if (codelets::failed()) {
     release();
@@ -99,7 +106,7 @@ HostAccess<T>::HostAccess(const DataHandle& handle, starpu_data_access_mode mode
 
 HostCopy::HostCopy(const DataHandle& handle)
     : handle_(handle.get()), values_(starpu_vector_get_nx(handle_)) {
-  acquire_on_host(handle_, STARPU_R, &HostCopy::take, this);
+  acquire(handle_, STARPU_MAIN_RAM, STARPU_R, &HostCopy::take, this);
 }
 
 HostCopy::~HostCopy() { taken_.wait(); }
