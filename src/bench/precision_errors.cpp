@@ -133,7 +133,7 @@ void add_changes(const BenchSystem& bench, std::size_t proposals, EnergyChanges&
        plan_windows(chain.topology.shape, bench.settings.sampling.seed, steps, most_windows)) {
     if (changes.grid.size() >= wanted) break;
     WindowBuffers<Real> buffers(planned.layout, 1);
-    buffers.set_grid_parts(chain.density == nullptr ? 0 : chain.density->parts().size());
+    buffers.set_grid_parts(chain.grid_partials());
     const codelets::WindowArguments arguments = chain.arguments(planned.layout, planned.extent);
     const codelets::WindowHandles handles = chain.handles(buffers);
     codelets::propose_moves<Real>(handles, arguments, planned.range, chain.chain_state.get(),

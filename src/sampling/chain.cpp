@@ -61,7 +61,7 @@ class StarpuChain final : public Chain {
         data_, window_.layout,
         {run_.tasks, chains_here_, sizes_.windows_per_task, loads_.grid_pairs(sizes_.window)});
     spare_records_.clear();  // a task may have another number of windows now
-    window_.set_grid_parts(data_.density == nullptr ? 0 : data_.density->parts().size());
+    window_.set_grid_parts(data_.grid_partials());
     if (data_.density == nullptr) {
       clear_grid_energies();
     } else if (std::exchange(of_other_precision_, false)) {

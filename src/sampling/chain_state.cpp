@@ -242,7 +242,7 @@ void submit_fields(const ChainData<Real>& data, const WindowBuffers<Real>& windo
   const codelets::WindowHandles handles = data.handles(window);
   if (data.density != nullptr) {
     const auto& parts = data.density->parts();
-    const bool whole = parts.size() == 1;
+    const bool whole = data.grid_partials() == 0;
     for (std::size_t part = 0; part < parts.size(); ++part) {
       const DataHandle& energies = whole ? window.grid_energies : window.grid_partials[part];
       codelets::qmmm_coulomb_grid<Real>(handles, arguments, parts[part].blocks,
@@ -286,7 +286,7 @@ FullEvaluation<Real>::FullEvaluation(ChainData<Real>& data) : data_(data) {
     auto& window = windows_.emplace_back(WindowLayout{kBatch, kBatch, data.topology.shape.sites,
                                                       data.topology.shape.padded_molecules},
                                          1);
-    window.set_grid_parts(data.density == nullptr ? 0 : data.density->parts().size());
+    window.set_grid_parts(data.grid_partials());
     window.set_components(data.components());
   }
 }

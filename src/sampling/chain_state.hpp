@@ -58,6 +58,11 @@ struct ChainData {
   codelets::CertificationHandles certification_handles() const;
   codelets::CertificationArguments certification_arguments() const;
 
+  /// Parts of the density whose energies are added up: none where it is whole.
+  std::size_t grid_partials() const {
+    return density == nullptr || density->parts().size() == 1 ? 0 : density->parts().size();
+  }
+
   bool has_solute() const { return topology.nuclei > 0; }
   /// Of the response.
   int components() const { return reference == nullptr ? 0 : reference->components(); }

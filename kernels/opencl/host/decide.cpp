@@ -15,8 +15,7 @@ void decide_pass(DeviceProgram& program, cl_command_queue queue, const Window& w
                  const DecideBuffers& buffers, const DecideWork& work, Buffer scratch,
                  bool second) {
   Launch launch(program, queue, second ? "metropolis_settle" : "metropolis_decide");
-  const int parts =
-      second ? 1 : exact_parts(program, window, certification, size_of(most_exact_parts(program)));
+  const int parts = second ? 1 : exact_parts(program, window, certification);
   set_decide_arguments(launch, window, tuning, certification, buffers, work, scratch,
                        Handed::as_buffers);
   launch.with_local(occupation_bytes(program, window.extent.steps, buffers.response.components));
@@ -96,13 +95,12 @@ AddUpGroups deciding_groups_that_add_up(const WindowExtent& extent, int items) {
 int most_exact_parts(const DeviceProgram& program) { return program.compute_units() / 2 + 1; }
 
 int exact_parts(const DeviceProgram& program, const Window& window,
-                const Certification& certification, std::size_t groups) {
+                const Certification& certification) {
   constexpr int kMoleculesPerPart = 64;
   const bool helps = *program.shape().last_group_goes_on && certification.active;
   if (!helps || !certification.alone) return 1;
   const int others = 2 * window.topology.molecules + 4 * window.extent.steps;  // other_energies()
-  const int most = std::min(static_cast<int>(groups), most_exact_parts(program));
-  return std::clamp(whole_groups(others, kMoleculesPerPart), 1, std::max(most, 1));
+  return std::clamp(whole_groups(others, kMoleculesPerPart), 1, most_exact_parts(program));
 }
 
 DecideWork decide_work(const DeviceProgram& program, const Window& window, int groups,

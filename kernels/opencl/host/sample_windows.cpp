@@ -233,12 +233,13 @@ class FusedWindows {
         leaves_grid_parts() ? groups_for(extent.candidates, GRID_SUMS_PER_GROUP) : 0;
     const std::size_t all_groups =
         std::max<std::size_t>(size_of(groups.mm + groups.differences) + grid_groups, 1);
+    const int parts =
+        std::min(exact_parts(program_, window, all_.certification), static_cast<int>(all_groups));
     Launch launch(program_, queue_, "window_decide");
     set_decide_arguments(launch, window, tasks_[i].tuning, all_.certification, buffers_of(i),
                          work.decide, scratch_, Handed::as_places);
     launch.with_local(occupation_bytes(program_, extent.steps, components()))
-        .with(groups, pair_constants(window.interaction),
-              cl_int{exact_parts(program_, window, all_.certification, all_groups)},
+        .with(groups, pair_constants(window.interaction), cl_int{parts},
               cl_int{leaves_grid_parts() ? work.grid.parts() : 0}, cl_int{work.grid.capacity},
               Place(sites_of(work)), Place(partials_of(work)), Place(all_.whole.mm_partial),
               Place(all_.whole.decide.table))
@@ -255,8 +256,7 @@ class FusedWindows {
     const Next next = next_of(i);
     Launch launch(program_, queue_, "window_decide_at_once");
     set_settle_arguments(launch, i, window, work, next);
-    const int parts =
-        exact_parts(program_, window, all_.certification, size_of(most_exact_parts(program_)));
+    const int parts = exact_parts(program_, window, all_.certification);
     launch.with(next.shape, tasks_[next.window].range, cl_int{parts}, Place(all_.whole.outside))
         .run({size_of(parts), 1}, {size_of(program_.shape().decide_group), 1});
   }

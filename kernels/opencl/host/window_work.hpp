@@ -46,9 +46,8 @@ struct DecideWork {
 /// help it (help.h): these hold half of the compute units at most, so that there is room for what
 /// comes after.
 int most_exact_parts(const DeviceProgram& program);
-/// @param groups of the launch that decides
 int exact_parts(const DeviceProgram& program, const Window& window,
-                const Certification& certification, std::size_t groups);
+                const Certification& certification);
 DecideWork decide_work(const DeviceProgram& program, const Window& window, int groups,
                        int components);
 /// Groups for the pairs of a window's entries: tiles of the lower triangle (mm_pair_table).
